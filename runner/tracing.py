@@ -116,7 +116,7 @@ def span(
         kind: Its role in a call.
         attributes: By dotted name.
         parent: The span it belongs to, if that is not the one in progress.
-        own_trace: Whether it begins a trace, linked to the span in progress.
+        own_trace: Whether it begins a trace, linked to the span in progress; not together with `parent`.
     """
     if _in_force is None:
         return _NO_SPAN

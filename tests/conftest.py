@@ -15,7 +15,7 @@ from hypothesis import settings
 from app.server import GARBAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
 settings.register_profile("packline", deadline=None, max_examples=40)
 settings.register_profile("sweeps", deadline=None, max_examples=400)
@@ -53,7 +53,8 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
-    """Collect after the last test, so that what it and those before it left open fails the session under xdist, too."""
-    if nextitem is None:
-        gc.collect()
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_left_open() -> Iterator[None]:
+    """Collect when all fixtures are torn down, so that what they and tests left open fails a worker's last test."""
+    yield
+    gc.collect()

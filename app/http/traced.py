@@ -42,9 +42,10 @@ class TracedRequests:
 
             async def observe(message: Message) -> None:
                 if message["type"] == "http.response.start":
-                    span.set("http.response.status_code", message["status"])
-                    if message["status"] >= 500:
-                        span.fail(str(message["status"]))
+                    status = int(message["status"])  # Starlette passes on what it was given, an `HTTPStatus` perhaps
+                    span.set("http.response.status_code", status)
+                    if status >= 500:
+                        span.fail(str(status))
                 await send(message)
 
             await self._app(scope, receive, observe)

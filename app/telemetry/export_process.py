@@ -58,6 +58,7 @@ def main() -> None:
                     spans.add(record)
                 except Exception:
                     log.exception("a span cannot be built")
+                    os.write(sys.stdout.fileno(), LOST)
     except EOFError:
         pass
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -78,7 +79,6 @@ class _Spans(IdGenerator):
 
     def add(self, record: Record) -> None:
         name, kind, self._own, parent_id, is_remote, began, ended, attributes, links, is_failed = record
-        self._exporter.expect(self._own[1])
         above = Context()
         if parent_id:
             # The SDK takes flags and state from the parent; given those of the span, it gets what it had.
@@ -95,6 +95,7 @@ class _Spans(IdGenerator):
         )
         if is_failed:
             span.set_status(StatusCode.ERROR)
+        self._exporter.expect(self._own[1])
         span.end(ended)
 
     def stop(self) -> None:

@@ -146,7 +146,7 @@ class _Span:
 
     def __enter__(self) -> _Span:
         self._token = _current.set(self)
-        if self._parent_is_remote or not self._parent_id:  # the spans below are found in the same way
+        if self._parent_is_remote or not self._parent_id:  # nested spans reuse it
             self._visible = context.attach(trace.set_span_in_context(_IN_PROGRESS))
         self._began = time_ns()
         return self

@@ -106,7 +106,7 @@ async def put_push_address(context: Context, run_id: str, address: PushAddress, 
 
     def unit(conn: Connection) -> None:
         require_proof(conn, opened.proof)
-        put_push(conn, task_id=run_id, config_id=address.id, caller_id=caller_id, sealed=sealed, protocol=protocol)
+        put_push(conn, run_id=run_id, config_id=address.id, caller_id=caller_id, sealed=sealed, protocol=protocol)
         _audit(conn, context, "set_push_notification", run_id, {"id": address.id, "to": to})
 
     try:
@@ -141,7 +141,7 @@ async def remove_push(context: Context, run_id: str, config_id: str) -> None:
     """Delete an address; an unknown one is no error."""
 
     def unit(conn: Connection) -> None:
-        if delete_push(conn, task_id=run_id, config_id=config_id, caller_id=context.caller.id):
+        if delete_push(conn, run_id=run_id, config_id=config_id, caller_id=context.caller.id):
             _audit(conn, context, "delete_push_notification", run_id, {"id": config_id})
 
     await context.services.store.write(unit)

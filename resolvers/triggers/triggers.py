@@ -610,7 +610,7 @@ async def fire_or_refuse(context: Context, trigger: TriggerRecord, delivery: Del
     """Start a run of a trigger now; returns the run's id.
 
     Raises:
-        Conflict: It cannot fire until somebody changes something, or was changed meanwhile.
+        Conflict: The trigger needs a change before it can fire, or was changed meanwhile.
     """
     try:
         return await fire_now(context, trigger, delivery)

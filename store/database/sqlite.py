@@ -175,23 +175,25 @@ class SQLiteStore:
         """
         if self._opening is None:
             self._opening = asyncio.create_task(self._configured_connection())
+            self._opening.add_done_callback(self._opened)
         return await asyncio.shield(self._opening)
 
     async def _configured_connection(self) -> aiosqlite.Connection:
+        raw = await aiosqlite.connect(self._path, isolation_level=None, cached_statements=256)
         try:
-            raw = await aiosqlite.connect(self._path, isolation_level=None, cached_statements=256)
-            try:
-                raw.row_factory = sqlite3.Row
-                for pragma in _READ_PRAGMAS:
-                    await raw.execute(f"PRAGMA {pragma}")
-            except BaseException:
-                await raw.close()
-                raise
+            raw.row_factory = sqlite3.Row
+            for pragma in _READ_PRAGMAS:
+                await raw.execute(f"PRAGMA {pragma}")
         except BaseException:
-            self._opening = None  # the next read tries again
+            await raw.close()
             raise
-        self._thread_connection = raw
         return raw
+
+    def _opened(self, opening: asyncio.Task[aiosqlite.Connection]) -> None:
+        if opening.cancelled() or opening.exception() is not None:
+            self._opening = None  # the next read tries again
+        else:
+            self._thread_connection = opening.result()
 
     async def close(self) -> None:
         """Finish accepted writes and close every connection; a second call does nothing."""

@@ -105,32 +105,32 @@ _RESEAL = Sql("UPDATE a2a_push SET sealed = :sealed WHERE task_id = :task_id AND
 _EMPTY = Sql("DELETE FROM a2a_push")
 
 
-def push_place(task_id: str, config_id: str) -> str:
+def push_place(run_id: str, config_id: str) -> str:
     """Return the place an address is sealed for."""
-    return f"a2a_push:{task_id}:{config_id}"
+    return f"a2a_push:{run_id}:{config_id}"
 
 
 # ------------------------------------------------------------------------------------------------ units
 
 
-def put_push(conn: Connection, *, task_id: str, config_id: str, caller_id: str, sealed: str, protocol: str) -> None:
+def put_push(conn: Connection, *, run_id: str, config_id: str, caller_id: str, sealed: str, protocol: str) -> None:
     """Store or replace a config; the current state is then sent to it.
 
     Raises:
-        TooManyPushesError: the task has `PUSHES_MAX` already; the transaction must end.
+        TooManyPushesError: the run has `PUSHES_MAX` already; the transaction must end.
     """
     now = conn.now()
     conn.run(_FORGET, {"before": now - timedelta(hours=QUESTION_HOURS)})
-    row = {"task_id": task_id, "config_id": config_id, "caller_id": caller_id, "sealed": sealed, "protocol": protocol}
+    row = {"task_id": run_id, "config_id": config_id, "caller_id": caller_id, "sealed": sealed, "protocol": protocol}
     conn.run(_PUT, {**row, "now": now})
-    (found,) = conn.all(_COUNT, {"task_id": task_id})
+    (found,) = conn.all(_COUNT, {"task_id": run_id})
     if found.pushes > PUSHES_MAX:
-        raise TooManyPushesError(task_id)
+        raise TooManyPushesError(run_id)
 
 
-def delete_push(conn: Connection, *, task_id: str, config_id: str, caller_id: str) -> bool:
+def delete_push(conn: Connection, *, run_id: str, config_id: str, caller_id: str) -> bool:
     """Forget an address; return whether there was one."""
-    return conn.run(_DELETE, {"task_id": task_id, "config_id": config_id, "caller_id": caller_id}) > 0
+    return conn.run(_DELETE, {"task_id": run_id, "config_id": config_id, "caller_id": caller_id}) > 0
 
 
 def claim_push(conn: Connection, push: DuePush) -> bool:
@@ -183,11 +183,11 @@ def _key(push: DuePush) -> dict[str, str]:
 # ------------------------------------------------------------------------------------------------ reads
 
 
-async def list_pushes(store: Store, task_id: str, caller_id: str) -> list[A2APush]:
-    """List a task's configs, oldest first."""
+async def list_pushes(store: Store, run_id: str, caller_id: str) -> list[A2APush]:
+    """List the configs of a run, oldest first."""
     rows = await store.read(
         sa.select(*_COLUMNS)
-        .where(A2A_PUSH.c.task_id == task_id, A2A_PUSH.c.caller_id == caller_id)
+        .where(A2A_PUSH.c.task_id == run_id, A2A_PUSH.c.caller_id == caller_id)
         .order_by(A2A_PUSH.c.created_at, A2A_PUSH.c.config_id)
     )
     return [A2APush(**row) for row in rows.mappings()]

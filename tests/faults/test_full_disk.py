@@ -6,6 +6,7 @@ The server's data folder is a small file system of its own, in a mount namespace
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -112,6 +113,8 @@ async def shared_disk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator
 def disk(shared_disk: SmallDisk) -> Iterator[SmallDisk]:
     yield shared_disk
     shared_disk.free()
+    for left in (shared_disk.place / "agents").glob("*/*"):  # of a test that failed
+        shutil.rmtree(left)
 
 
 async def is_well(disk: SmallDisk, key: str) -> None:

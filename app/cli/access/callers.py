@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from app.cli.base.output import JSON
 
-#: What the server lists of the tokens that a disabled caller made for others.
-_MOST_LEFT = 100
 _CALLER = """
 fragment CallerParts on Caller { id name subject scopes fromProvider lastSeenAt disabledAt }
 """
@@ -192,11 +190,13 @@ def _scopes(caller: JSON) -> str:
 
 def _left(tokens: list[JSON]) -> str:
     """List the tokens that a disabled caller made for others."""
+    from resolvers.access.callers import TOKENS_LISTED
+
     if not tokens:
         return ""
     lines = [f"  {token['id']}  {token['name']}, for {token['caller']['subject']}" for token in tokens]
-    if len(tokens) == _MOST_LEFT:
-        lines.append(f"  These are the {_MOST_LEFT} newest; there may be more.")
+    if len(tokens) == TOKENS_LISTED:
+        lines.append(f"  These are the {TOKENS_LISTED} newest; there may be more.")
     return "\n".join(["\nTokens that it made for others still work. `packline token revoke ID` ends one:", *lines])
 
 

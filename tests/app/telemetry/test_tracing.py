@@ -233,6 +233,17 @@ async def test_the_context_comes_in_extensions_in_meta_and_in_every_websocket_op
         assert ids.get("POST /mcp") is None if by_meta else parents["tools/call"] == ids["POST /mcp"]
 
 
+async def test_every_answer_of_the_mcp_endpoint_has_its_span_with_its_status(server: Traced) -> None:
+    for body, status in (({"jsonrpc": "2.0", "method": "notifications/initialized"}, 202), ({"neither": "nor"}, 400)):
+        trace, caller = new_context()
+        headers = {"authorization": f"Bearer {ADMIN_TOKEN}", "accept": "application/json, text/event-stream"}
+        async with httpx2.AsyncClient(base_url=server.it.url(""), timeout=60, verify=False) as http:
+            answer = await http.post("/mcp", json=body, headers={**headers, "traceparent": caller})
+        assert answer.status_code == status, answer.text
+        (request,) = await server.collector.trace(trace, "POST /mcp")
+        assert request.attributes["http.response.status_code"] == status
+
+
 async def call_tool(it: Product, caller: str, *, by_meta: bool) -> Any:
     """Runs a pipeline by an agent's tool."""
     params: dict[str, Any] = {"name": "run_pipeline", "arguments": {"pipeline": "says", "wait_seconds": 50}}

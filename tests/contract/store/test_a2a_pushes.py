@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 _AGE = Sql("UPDATE a2a_push SET created_at = :at")
 
 
-async def put(store: Store, caller_id: str, task_id: str, config_id: str = "c", sealed: str = "sealed") -> None:
-    given = {"task_id": task_id, "config_id": config_id, "caller_id": caller_id, "sealed": sealed, "protocol": "1.0"}
+async def put(store: Store, caller_id: str, run_id: str, config_id: str = "c", sealed: str = "sealed") -> None:
+    given = {"run_id": run_id, "config_id": config_id, "caller_id": caller_id, "sealed": sealed, "protocol": "1.0"}
     await store.write(lambda conn: put_push(conn, **given))
 
 
@@ -80,7 +80,7 @@ async def test_addresses_belong_to_their_caller_and_are_bounded(store: Store) ->
     await put(store, bob.id, "run_1", "c0", "theirs")
     assert [push.sealed for push in await list_pushes(store, "run_1", ada.id)] == ["sealed"] * PUSHES_MAX
     assert await list_pushes(store, "run_1", bob.id) == []
-    key = {"task_id": "run_1", "config_id": "c0"}
+    key = {"run_id": "run_1", "config_id": "c0"}
     assert not await store.write(lambda conn: delete_push(conn, **key, caller_id=bob.id))
     assert await store.write(lambda conn: delete_push(conn, **key, caller_id=ada.id))
 

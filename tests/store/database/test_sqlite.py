@@ -130,6 +130,29 @@ async def test_a_connection_that_could_not_be_opened_is_opened_by_the_next_read(
     assert await embedded.rows(Sql("SELECT 1")) == [(1,)]
 
 
+async def test_a_cancelled_read_whose_connection_cannot_be_opened_is_no_unexpected_error(
+    embedded: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+):
+    noticed: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: noticed.append(context))
+    opening, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def fail(*_: object, **__: object) -> aiosqlite.Connection:
+        opening.set()
+        await cancelled.wait()
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(aiosqlite, "connect", fail)
+    reading = asyncio.create_task(embedded.rows(Sql("SELECT 1")))
+    await opening.wait()
+    reading.cancel()
+    await asyncio.wait([reading])
+    cancelled.set()
+    await embedded.close()
+    gc.collect()
+    assert noticed == []
+
+
 async def everything_is_copied(embedded: SQLiteStore) -> bool:
     """Whether all of the log can be copied into the file, which a reader of what was before keeps from happening."""
     with contextlib.closing(sqlite3.connect(embedded._path)) as other:

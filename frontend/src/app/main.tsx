@@ -14,7 +14,7 @@ import { guardTyped } from "../lib/browser/typed.ts";
 import { plainFavicon } from "../domain/runs/useFavicon.ts";
 import { router } from "./router.tsx";
 
-/** A page whose part takes longer shows that it is loading. */
+/** After this long, render with a loading indicator. */
 const PATIENCE_MS = 1000;
 
 rememberOpened(location);
@@ -26,11 +26,11 @@ const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no #root");
 const page = createRoot(root);
 
-// In a task of its own, as the script took one, and the first render in slices: a phone answers in between.
+// In a separate task, and rendered in slices, so that a phone can respond in between.
 setTimeout(() => {
   const client = createGraphQL();
   const patience = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS));
-  void Promise.race([router.load(), patience]).then(() => {
+  void Promise.race([router.load().catch(console.error), patience]).then(() => {
     startTransition(() =>
       page.render(
         <StrictMode>

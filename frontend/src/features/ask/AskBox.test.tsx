@@ -9,7 +9,7 @@ import { AskBox } from "./AskBox.tsx";
 
 afterEach(cleanup);
 
-const LIMIT = "A request has at most 20,000 characters. What goes beyond is not sent.";
+const LIMIT = "Requests are limited to 20,000 characters. The rest is not sent.";
 const ANSWERS = {
   AskRouter: { modelRoles: [] },
   AskRoute: { route: { recommendation: { id: null }, alternatives: [], gapWarnings: [] } },
@@ -25,4 +25,11 @@ test("a request of the most characters is sent whole, and one more is kept in th
   expect(screen.getByText(LIMIT)).toBeVisible();
   expect(box).toHaveValue(`${longest}b`);
   await waitFor(() => expect(asked.findLast(({ name }) => name === "AskRoute")?.variables["request"]).toBe(longest));
+});
+
+test("a character at the limit is sent whole or not at all", async () => {
+  const { asked } = await show(<AskBox />, ANSWERS);
+  const sent = "a".repeat(19_999);
+  fireEvent.change(screen.getByRole("searchbox", { name: "Ask what to run" }), { target: { value: `${sent}🍵` } });
+  await waitFor(() => expect(asked.findLast(({ name }) => name === "AskRoute")?.variables["request"]).toBe(sent));
 });

@@ -11,6 +11,7 @@ import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { useIsNavigating } from "../../lib/browser/useIsNavigating.ts";
 import { useActions } from "../../lib/browser/shortcuts.ts";
 import { useDebounced } from "../../lib/hooks/useDebounced.ts";
+import { startOf } from "../../lib/text/excerpt.ts";
 import { AskRouterDocument } from "./ask.generated.ts";
 import { choicesOf } from "./routing.ts";
 import { useFiles } from "./useFiles.ts";
@@ -47,7 +48,7 @@ export function AskBox(): ReactNode {
       ?.key ?? null;
   const byWords = roles !== undefined && model === null;
   const whole = typed.trim();
-  const text = whole.slice(0, LONGEST).trim();
+  const text = startOf(whole, LONGEST).trim();
   const { value: settled } = useDebounced(text, PAUSE_MS);
   // With a model every request costs, so only Enter sends it.
   const request = text === "" || text === entered.text ? text : byWords ? settled : entered.text;
@@ -161,12 +162,12 @@ export function AskBox(): ReactNode {
         {model === null
           ? "Matches your request to pipelines. Nothing runs until you confirm."
           : `Press Enter to ask ${model}. Nothing runs until you confirm.`}{" "}
-        <Link to="/catalog" search={text === "" ? {} : { q: text.slice(0, LONGEST_SEARCH) }} className="link">
+        <Link to="/catalog" search={text === "" ? {} : { q: startOf(text, LONGEST_SEARCH) }} className="link">
           Search the catalog instead
         </Link>
         {whole.length <= LONGEST ? null : (
           <span role="status" className="block text-warn">
-            A request has at most {LONGEST.toLocaleString()} characters. What goes beyond is not sent.
+            Requests are limited to {LONGEST.toLocaleString()} characters. The rest is not sent.
           </span>
         )}
       </p>

@@ -82,3 +82,22 @@ test("a proposal says what it would do and which request it is from, however the
   const water = await item("custom.water");
   expect(water.getByText("Saved from the request “water the plants, then translate”.")).toBeVisible();
 });
+
+test("a long request is shortened where it names its proposal", async () => {
+  const request = `water ${"my plants and ".repeat(1000)}sing`;
+  const nodes = [
+    { ...proposal("custom.water", request, request), gap: null },
+    proposal("custom.sing", request, "sing"),
+  ];
+  await show(
+    <ProposalsPage />,
+    { Proposals: { gapProposals: { totalCount: 2, nodes, pageInfo: PAGE } } },
+    { path: "/proposals" },
+  );
+
+  const row = await screen.findByRole("listitem", { name: /^Proposal for water .{1,200}…$/ });
+  const sing = await item("custom.sing");
+  expect(sing.getByText(/^Saved from the request “water .{1,200}…”\.$/)).toBeVisible();
+  await userEvent.click(within(row).getByRole("button", { name: "Delete…" }));
+  expect(await screen.findByText(/for “water .{1,200}…”\. You cannot undo this\./)).toBeVisible();
+});

@@ -6,6 +6,7 @@ import { Button, ButtonLink } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { AdminNav } from "../../domain/administration/AdminNav.tsx";
+import { excerpt } from "../../lib/text/excerpt.ts";
 import { total } from "../../lib/text/format.ts";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { outcomeOf, problemOfError } from "../../lib/server/problem.ts";
@@ -21,6 +22,8 @@ type ReadableProposal = Proposal & { gap: NonNullable<Proposal["gap"]> };
 
 /** The pack that files an issue; its form is filled in from a proposal. */
 const FILING = "github.create_issue";
+/** The characters of a request that identify it. */
+const EXCERPT = 200;
 
 export function ProposalsPage(): ReactNode {
   const search = useSearch({ from: "/proposals" });
@@ -71,7 +74,7 @@ export function ProposalsPage(): ReactNode {
         >
           <p>
             <span className="font-mono text-dense">{leaving.gap?.proposal.name ?? "Proposal"}</span>, for “
-            {leaving.userIntent}”. You cannot undo this. A filed issue stays open.
+            {excerpt(leaving.userIntent, EXCERPT)}”. You cannot undo this. A filed issue stays open.
           </p>
         </Confirm>
       )}
@@ -87,9 +90,9 @@ function isReadable(proposal: Proposal): proposal is ReadableProposal {
 function UnreadableRow({ proposal, onDelete }: { proposal: Proposal; onDelete: () => void }): ReactNode {
   const { userIntent, createdBy, createdAt } = proposal;
   return (
-    <li className="px-2 py-3" aria-label={`Proposal for ${userIntent}`}>
+    <li className="px-2 py-3" aria-label={`Proposal for ${excerpt(userIntent, EXCERPT)}`}>
       <div className="flex flex-wrap items-baseline justify-between gap-x-4">
-        <h2 className="min-w-0 wrap-anywhere first-letter:uppercase">{userIntent}</h2>
+        <h2 className="line-clamp-3 min-w-0 wrap-anywhere first-letter:uppercase">{userIntent}</h2>
         <p className="text-dense text-soft">
           {createdBy.name} · <Timestamp at={createdAt} relative />
         </p>
@@ -111,7 +114,7 @@ function Row({ proposal, onDelete }: { proposal: ReadableProposal; onDelete: () 
   return (
     <li className="px-2 py-3" aria-label={`Proposal ${proposed.name}`}>
       <div className="flex flex-wrap items-baseline justify-between gap-x-4">
-        <h2 className="min-w-0 wrap-anywhere first-letter:uppercase">{gap.missingCapability}</h2>
+        <h2 className="line-clamp-3 min-w-0 wrap-anywhere first-letter:uppercase">{gap.missingCapability}</h2>
         <p className="text-dense text-soft">
           {createdBy.name} · <Timestamp at={createdAt} relative />
         </p>
@@ -123,7 +126,9 @@ function Row({ proposal, onDelete }: { proposal: ReadableProposal; onDelete: () 
         {proposed.action === "DRAFT_PIPELINE" ? "Proposed pipeline " : "Proposed pack "}
         <span className="font-mono">{proposed.name}</span>: <TextWithCode text={proposed.summary} />
       </p>
-      <p className="max-w-reading text-dense text-soft wrap-anywhere">Saved from the request “{userIntent}”.</p>
+      <p className="max-w-reading text-dense text-soft wrap-anywhere">
+        Saved from the request “{excerpt(userIntent, EXCERPT)}”.
+      </p>
       <div className="mt-2 flex flex-wrap items-center gap-2">
         {proposed.action === "DRAFT_PIPELINE" ? (
           <ButtonLink to="/pipelines/new" search={outlineOf(proposed)}>

@@ -55,6 +55,8 @@ export async function isReachable(): Promise<boolean> {
 
 /** Answers the page waits for. */
 let awaited = 0;
+/** Called when there are none. */
+const whenAnswered = new Set<() => void>();
 
 /** Passes an answer on; until then `isWaiting` is true. */
 export async function awaitAnswer(answer: Promise<Response>): Promise<Response> {
@@ -63,12 +65,21 @@ export async function awaitAnswer(answer: Promise<Response>): Promise<Response> 
     return await answer;
   } finally {
     awaited -= 1;
+    if (awaited === 0) {
+      for (const resume of whenAnswered) resume();
+      whenAnswered.clear();
+    }
   }
 }
 
 /** Whether the page waits for an answer of the server. */
 export function isWaiting(): boolean {
   return awaited > 0;
+}
+
+/** Resolves when the page waits for no answer, at once if it waits for none. */
+export function allAnswered(): Promise<void> {
+  return isWaiting() ? new Promise((resolve) => whenAnswered.add(resolve)) : Promise.resolve();
 }
 
 /** Asks the server for its build; true when it is another one. It stays so until the page is reloaded. */

@@ -75,11 +75,29 @@ test("loading ahead waits for the answers that the page waits for", async () => 
   vi.resetModules();
   const fresh = await import("./lazyLoad.ts");
   const { awaitAnswer } = await import("./connection.ts");
-  vi.stubGlobal("requestIdleCallback", (act: () => void) => setTimeout(act, 10));
+  const idle = vi.fn((act: () => void) => setTimeout(act, 10));
+  vi.stubGlobal("requestIdleCallback", idle);
   const load = vi.fn(() => Promise.resolve("part"));
   fresh.lazyLoad(load);
   void awaitAnswer(new Promise((resolve) => setTimeout(() => resolve(new Response("{}")), 2000)));
   const ahead = fresh.loadAhead();
+  await vi.advanceTimersByTimeAsync(1990);
+  expect(load).not.toHaveBeenCalled();
+  expect(idle).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(20);
+  await ahead;
+  expect(load).toHaveBeenCalledTimes(1);
+});
+
+test("loading ahead waits for what the page asks for once the browser is idle", async () => {
+  vi.resetModules();
+  const fresh = await import("./lazyLoad.ts");
+  const { awaitAnswer } = await import("./connection.ts");
+  vi.stubGlobal("requestIdleCallback", (act: () => void) => setTimeout(act, 10));
+  const load = vi.fn(() => Promise.resolve("part"));
+  fresh.lazyLoad(load);
+  const ahead = fresh.loadAhead();
+  void awaitAnswer(new Promise((resolve) => setTimeout(() => resolve(new Response("{}")), 2000)));
   await vi.advanceTimersByTimeAsync(1990);
   expect(load).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(20);

@@ -1,6 +1,6 @@
 // Parts of the page that are loaded on first use, or ahead of it.
 
-import { checkBuild, isReachable, isWaiting, setPartMissing } from "./connection.ts";
+import { allAnswered, checkBuild, isReachable, isWaiting, setPartMissing } from "./connection.ts";
 import { RETRY_MS } from "./retryExchange.ts";
 
 /** A part fails for good when it cannot be loaded so often from a server that answers. */
@@ -31,8 +31,11 @@ export function lazyLoad<Part>(load: () => Promise<Part>): () => Promise<Part> {
  */
 export async function loadAhead(): Promise<void> {
   for (const load of parts) {
-    do await idle();
-    while (isWaiting());
+    do {
+      await allAnswered();
+      await idle();
+      // What was rendered meanwhile may have asked for more.
+    } while (isWaiting());
     // The page that needs the part tries again and shows the failure.
     await load().catch(() => undefined);
   }

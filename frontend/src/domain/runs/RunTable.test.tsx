@@ -5,7 +5,7 @@ import { cleanup, screen, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, expect, test, vi } from "vitest";
 
-import { aFailure, aRow } from "../../testing/runs.ts";
+import { aFailure, aRow, AT } from "../../testing/runs.ts";
 import { show } from "../../testing/show.tsx";
 import { when } from "../../lib/text/format.ts";
 import { RunTable } from "./RunTable.tsx";
@@ -91,6 +91,29 @@ test("the row of runs that failed alike offers to resume the newest", async () =
   const alike = ["run_a", "run_b"].map((id) => ({ ...FAILED, id, title: `Deck ${id}`, actions: ["RESUME" as const] }));
   await show(<RunTable label="Runs" runs={alike} />);
   expect(await screen.findByRole("link", { name: "Resume…" })).toHaveAttribute("href", "/runs/run_a?ask=resume");
+});
+
+test("a run that is acknowledged or cannot be resumed does not offer it, alone or with similar ones", async () => {
+  const resumable = { ...FAILED, actions: ["RESUME" as const] };
+  const alike = ["run_a", "run_b"].map((id) => ({
+    ...FAILED,
+    id,
+    failure: aFailure({ code: "TIMEOUT" }),
+    actions: [],
+  }));
+  await show(
+    <RunTable
+      label="Runs"
+      runs={[
+        { ...resumable, id: "run_c", title: "Acknowledged deck", acknowledgedAt: AT },
+        aRow({ id: "run_d", title: "Cancelled deck", state: "CANCELLED", actions: ["RESUME"] }),
+        ...alike,
+      ]}
+    />,
+  );
+  expect(await screen.findByRole("link", { name: "Acknowledged deck" })).toBeVisible();
+  expect(screen.getByRole("button", { name: "+1 similar" })).toBeVisible();
+  expect(screen.queryByRole("link", { name: "Resume…" })).toBeNull();
 });
 
 test("rows are picked one by one, or all of the page", async () => {

@@ -158,6 +158,7 @@ function RunLine({ run, ofOne, says, picked, pickLabel, onPick, alike, isAlike }
           <Link
             to="/runs/$run"
             params={{ run: run.id }}
+            data-open
             className={`truncate font-medium text-ink after:absolute after:inset-0 group-hover:underline ${of === null ? "min-w-0" : "max-w-3/4 min-w-0 shrink-0 max-xl:max-w-full max-xl:shrink"}`}
             title={of === null ? run.title : `${run.title} (${of})`}
           >
@@ -202,7 +203,7 @@ function RunLine({ run, ofOne, says, picked, pickLabel, onPick, alike, isAlike }
   );
 }
 
-/** Whether a failed run asks for attention that resuming it may be. */
+/** Whether to offer Resume: the run failed, is not acknowledged, and can be resumed. */
 function offersResume({ state, acknowledgedAt, actions }: RunRowFragment): boolean {
   return state === "FAILED" && acknowledgedAt === null && actions.includes("RESUME");
 }

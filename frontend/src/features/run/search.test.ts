@@ -20,3 +20,8 @@ test("what is no zoom or no fold is left out", () => {
   expect(runSearch({ zoom: "3-9", fold: "on" })).toMatchObject({ zoom: "3-9", fold: "on" });
   expect(runSearch({ fold: "yes" }).fold).toBeUndefined();
 });
+
+test("the address opens the dialog that resumes a run, and no other", () => {
+  expect(runSearch({ ask: "resume" }).ask).toBe("resume");
+  for (const ask of ["cancel", "", 1, null]) expect(runSearch({ ask }).ask).toBeUndefined();
+});

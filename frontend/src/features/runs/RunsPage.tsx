@@ -176,7 +176,7 @@ function Nothing({ search }: { search: RunsSearch }): ReactNode {
 }
 
 function walk(by: 1 | -1): void {
-  const rows = [...document.querySelectorAll<HTMLElement>("tr[data-run] a:first-child")];
+  const rows = [...document.querySelectorAll<HTMLElement>("tr[data-run] a[data-open]")];
   const place = rows.indexOf(document.activeElement as HTMLElement);
   rows[place === -1 ? (by === 1 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, place + by))]?.focus();
 }

@@ -123,8 +123,8 @@ function partsOf(bundle: Rolldown.OutputBundle): Record<string, string[]> {
 }
 
 /**
- * Adds the prefetch script to the page; listed in index.html, Vite would merge it with the main script. That one is to
- * load after the styles, which the shell waits for.
+ * Adds the prefetch script to the page; listed in index.html, Vite would merge it with the main script. The main
+ * script loads after the styles, since the shell waits for those.
  */
 function scripts(): Plugin {
   return {
@@ -151,7 +151,9 @@ function scripts(): Plugin {
             injectTo: "head",
           },
         ] as const;
-        return { html: html.replace('<script type="module"', '$& fetchpriority="low"'), tags: [...tags] };
+        const main = '<script type="module"';
+        if (!html.includes(main)) throw new Error(`The build has no \`${main}\` in its page.`);
+        return { html: html.replace(main, `${main} fetchpriority="low"`), tags: [...tags] };
       },
     },
   };
@@ -170,7 +172,7 @@ export default defineConfig({
     target: "es2022",
     sourcemap: false,
     manifest: true,
-    // Without it, older browsers load the parts later.
+    // Browsers without modulepreload load the parts later, which is fine.
     modulePreload: { polyfill: false },
     rolldownOptions: {
       input: { index: "index.html", prefetch: "src/app/prefetch.ts" },

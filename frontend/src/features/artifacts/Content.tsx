@@ -53,7 +53,7 @@ export function Content({ artifact, search }: { artifact: Artifact; search: Arti
 interface RefusedProps {
   name: string;
   url: string;
-  /** Whether the browser had begun to load it, and lost the connection. */
+  /** Whether the connection broke while it loaded. */
   cut?: boolean;
   onAgain: () => void;
 }

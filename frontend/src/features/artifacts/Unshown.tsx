@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 interface Props {
   name: string;
   why: string;
-  /** Whether `why` is what the server says, which names the file by itself. */
+  /** Whether `why` is the server's refusal, a complete message. */
   isRefusal?: boolean;
   /** What to do about it. */
   children?: ReactNode;

@@ -160,7 +160,7 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
       }),
     [navigate, run.id],
   );
-  // Once it is open, so that a reload or a copied address asks for nothing.
+  // Drop it from the address once the dialog is open, so that a reload does not open it again.
   useEffect(() => {
     if (search.ask !== undefined) show({ ask: undefined });
   }, [search.ask, show]);

@@ -16,6 +16,7 @@ pytestmark = BROWSER
 async def test_the_sample_fails_is_resumed_and_its_deck_opens(tmp_path: Path) -> None:
     async with product(tmp_path, builtins=True) as it, browsing(it) as tab:
         await tab.visit("/")
+        await tab.page.get_by_role("term").first.wait_for()
         assert await tab.page.get_by_role("term").all_inner_texts() == ["Pack", "Pipeline", "Run"]
         assert await tab.violations() == []
         examples = tab.page.get_by_role("list", name="Examples that need no key").get_by_role("link")

@@ -13,6 +13,7 @@ from runner.resuming.plan import plan_resume
 from runner.resuming.step_snapshots import StepSnapshot
 from runner.resuming.substitute_packs import find_pack
 from store.runs.claimed_run import rewind
+from store.runs.serving import living_offers
 from store.runs.sessions import live_sessions, touch_session
 from store.states import RunState, StepState
 
@@ -27,6 +28,10 @@ async def usable_sessions(resources: Resources, run_id: str) -> dict[str, str]:
     Those of this machine have a folder; of other machines, a living worker is on it.
     """
     known = await live_sessions(resources.store, run_id)
+    others = {machine_need(machine) for machine in known.values() if machine != resources.store.machine}
+    if not all(resources.fleet.serves({need}) for need in others):
+        # Its worker may have started after the fleet was last read, and a step would run again for nothing.
+        resources.fleet.update(await resources.store.write(living_offers, resources.limits.lease_seconds))
     return {session: machine for session, machine in known.items() if _is_usable(resources, session, machine)}
 
 

@@ -127,7 +127,7 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
             await tab.visit(address)
             await tab.page.get_by_role("main").get_by_role("link", name=row).first.wait_for()
             await eventually(partial(lambda name, times: asked.count(name) == times, name, times))
-            await tab.page.wait_for_load_state("networkidle")
+            await tab.settles()
             assert (asked.count("Viewer"), asked.count(name)) == (1, times)
 
 

@@ -153,7 +153,7 @@ async def test_what_was_told_before_and_after_a_full_disk_is_all_there(disk: Sma
     disk.fill()
     folder = next((disk.place / "agents").glob("att_*"))
     await eventually(lambda: any("could not be stored yet" in line for line in disk.server.output[written:]))
-    assert (await transcript(disk, run["id"]))[: len(before)] == before, "what was told can still be read"
+    assert (await transcript(disk, run["id"]))[: len(before)] == before, "what was written can still be read"
     disk.free()
     await eventually(lambda: said(2 * len(before)))
     (folder / "workspace" / "stop").touch()

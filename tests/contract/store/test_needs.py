@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
+from runner.resuming.sessions import usable_sessions
+from runner.running.resources import RunLimits
 from store.database.dialects import Sql
 from store.database.paging import PageWindow
 from store.database.wakes import Topic
@@ -19,6 +21,7 @@ from store.runs.events import list_events
 from store.runs.needs import needs_of, needs_text
 from store.runs.reads import find_run_by_id
 from store.runs.serving import living_offers, match_workers
+from store.runs.sessions import start_session
 from store.runs.step_reads import steps_of_runs
 from store.runs.unit_types import (
     Claim,
@@ -38,6 +41,7 @@ from store.runs.unit_types import (
 from store.runs.workers import WorkerIdentity, list_queue, list_workers, sign_of_life, takeovers_of_runs
 from store.states import AttemptState, EventType, RunState, StepState
 from tests.support.databases import postgres_store
+from tests.support.engine import make_resources
 from tests.support.heard import Heard
 from tests.support.rows import caller
 from tests.support.run_rows import record
@@ -232,6 +236,19 @@ async def test_a_run_leaves_the_machine_of_its_session_after_a_wait(shared: Stor
     await seen(store, "home", "@home", "git")
     await store.write(match_workers, LEASE, 0.0)
     assert (await record(store, waits)).needs == "@home,git", "its machine is back"
+
+
+async def test_a_session_is_usable_as_soon_as_a_worker_of_its_machine_lives(store: Store, tmp_path: Path):
+    ada = await caller(store)
+    run_id = (await submitted(store, ada.id)).run_id
+    worker = await working(store, run_id)
+    await store.write(start_session, session_id="sess_1", run_id=run_id, step_id=worker.step_id, machine="home")
+    resources = make_resources(tmp_path, store, RunLimits())
+    assert await usable_sessions(resources, run_id) == {}
+
+    await seen(store, "home", "@home")  # after the fleet was read
+
+    assert await usable_sessions(resources, run_id) == {"sess_1": "home"}
 
 
 async def test_what_a_worker_offers_is_renewed_with_its_sign_of_life(store: Store):

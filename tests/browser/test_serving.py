@@ -84,7 +84,7 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
         await save(it, "once", step("make", "test.echo", text="tea"))
         run = await ran(it, "once")
         asked: list[str] = []
-        early = {name: asyncio.Event() for name in ("RunPage", "Runs", "Catalog")}
+        early = {name: asyncio.Event() for name in ("RunPage", "Runs", "Pipelines", "EditorPipeline", "Catalog")}
         shown = ["RunPage"]
 
         def note(request: Request) -> None:
@@ -121,7 +121,11 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
         assert (asked.count("Viewer"), asked.count("Home")) == (1, 2)
 
         # Runs are asked for again like Home.
-        for address, name, row, times in (("/runs", "Runs", "Once", 2), ("/catalog", "Catalog", "test.echo", 1)):
+        for address, name, row, times in (
+            ("/runs", "Runs", "Once", 2),
+            ("/pipelines", "Pipelines", "Once", 1),
+            ("/catalog", "Catalog", "test.echo", 1),
+        ):
             asked.clear()
             shown.append(name)
             await tab.visit(address)
@@ -129,6 +133,13 @@ async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Pa
             await eventually(partial(lambda name, times: asked.count(name) == times, name, times))
             await tab.settles()
             assert (asked.count("Viewer"), asked.count(name)) == (1, times)
+
+        asked.clear()
+        shown.append("EditorPipeline")
+        await tab.visit("/pipelines/once/edit")
+        await tab.page.get_by_role("button", name="Add a step").first.wait_for()
+        await tab.settles()
+        assert (asked.count("Viewer"), asked.count("EditorPipeline")) == (1, 1)
 
 
 _WATCH_SHIFTS = """

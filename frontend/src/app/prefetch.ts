@@ -22,9 +22,12 @@ if (path === "/") {
 // Filters are left to the list.
 if (location.search === "") {
   if (page === "/runs") prefetch("Runs", PREFETCHED.Runs, firstPage(50));
+  if (page === "/pipelines") prefetch("Pipelines", PREFETCHED.Pipelines, firstPage(50));
   if (page === "/catalog") prefetch("Catalog", PREFETCHED.Catalog, firstPage(100));
 }
 if (page === "/runs/$run") prefetch("RunPage", PREFETCHED.RunPage, { id: decoded(path.slice("/runs/".length)) });
+const edited = /^\/pipelines\/([^/]+)\/edit$/.exec(path)?.[1];
+if (edited !== undefined) prefetch("EditorPipeline", PREFETCHED.EditorPipeline, { id: decoded(edited) });
 // A browser takes longer to make its first formatter than to render a list of times.
 setTimeout(() => new Intl.DateTimeFormat(undefined, { timeStyle: "long" }).format());
 

@@ -9,12 +9,11 @@ import { MakeCopy } from "../../domain/entries/MakeCopy.tsx";
 import { Timestamp } from "../../components/Timestamp.tsx";
 import { type Problem, problemOf, problemOfCommand } from "../../lib/server/problem.ts";
 import { Page } from "../../components/Page.tsx";
-import { LazyFallback } from "../../components/LazyFallback.tsx";
+import { LazyDialogFallback, LazyFallback } from "../../components/LazyFallback.tsx";
 import { humanise } from "../../lib/text/format.ts";
 import { lazyComponent } from "../../lib/server/lazyComponent.ts";
 import { lazyLoad } from "../../lib/server/lazyLoad.ts";
 import { useLatest } from "../../lib/hooks/useLatest.ts";
-import { AddStepDialog } from "./dialogs/AddStepDialog.tsx";
 import { CheckPanel } from "./form/CheckPanel.tsx";
 import {
   addStep,
@@ -29,11 +28,9 @@ import {
 } from "./definition/definition.ts";
 import { type EditedPipelineFragment, EditorCreateDocument, EditorUpdateDocument } from "./editor.generated.ts";
 import { PipelineForm } from "./form/PipelineForm.tsx";
-import { ConflictDialog, SaveDialog } from "./dialogs/SaveDialog.tsx";
 import type { EditorSearch } from "./search.ts";
 import { StepForm } from "./form/StepForm.tsx";
 import { type At, StepList } from "./form/StepList.tsx";
-import { TestStepDialog } from "./dialogs/TestStepDialog.tsx";
 import { type Checked, type Issue, useCheck } from "./definition/useCheck.ts";
 import { useDefinition, usePackNames, usePacks, useSuggestions } from "./definition/useDefinition.ts";
 import { readDraft, useDraft } from "./definition/useDraft.ts";
@@ -42,6 +39,22 @@ import type { Target } from "./yaml/YamlView.tsx";
 
 const loadYaml = lazyLoad(() => import("./yaml/YamlView.tsx"));
 const YamlView = lazyComponent(loadYaml, "default");
+const SaveDialog = lazyComponent(
+  lazyLoad(() => import("./dialogs/SaveDialog.tsx")),
+  "SaveDialog",
+);
+const ConflictDialog = lazyComponent(
+  lazyLoad(() => import("./dialogs/ConflictDialog.tsx")),
+  "ConflictDialog",
+);
+const AddStepDialog = lazyComponent(
+  lazyLoad(() => import("./dialogs/AddStepDialog.tsx")),
+  "AddStepDialog",
+);
+const TestStepDialog = lazyComponent(
+  lazyLoad(() => import("./dialogs/TestStepDialog.tsx")),
+  "TestStepDialog",
+);
 
 /** Fetches the text editor while the pipeline is still read, where its address asks for the text. */
 export function prepare(view: EditorSearch["view"]): void {
@@ -459,64 +472,66 @@ export function Editor({ pipeline, source, proposal, proposedAs, startText, sear
           </div>
         </div>
       )}
-      {asking?.kind === "add" ? (
-        <AddStepDialog
-          behind={
-            steps.length === 0
-              ? null
-              : typeof at === "number"
-                ? humanise(steps[at]?.id ?? "")
-                : humanise(steps.at(-1)?.id ?? "")
-          }
-          onClose={() => setAsking(null)}
-          onPick={(pack) => {
-            const behind = typeof at === "number" ? at : steps.length - 1;
-            const id = freeId(
-              pack.name.split(".").at(-1) ?? pack.name,
-              steps.map((step) => step.id),
-            );
-            const major = pack.version.split(".")[0] ?? "";
-            change(
-              addStep(text, behind, { id, pack: pack.name, ...(major === "" ? {} : { version: major }), input: {} }),
-            );
-            setChosen(behind + 1);
-            setAsking(null);
-          }}
-        />
-      ) : null}
-      {asking?.kind === "save" ? (
-        <SaveDialog
-          isNew={pipeline === null}
-          before={
-            base.number !== null
-              ? { text: base.text, name: `version ${base.number}` }
-              : source === null
+      <Suspense fallback={<LazyDialogFallback onClose={() => setAsking(null)} />}>
+        {asking?.kind === "add" ? (
+          <AddStepDialog
+            behind={
+              steps.length === 0
                 ? null
-                : { text: source.currentVersion.yaml, name: source.name }
-          }
-          text={text}
-          errors={errors}
-          onSave={(note) => save(note)}
-          onClose={() => setAsking(null)}
-        />
-      ) : null}
-      {asking?.kind === "conflict" ? (
-        <ConflictDialog
-          mine={text}
-          theirs={{
-            number: asking.theirs.currentVersion.number,
-            yaml: asking.theirs.currentVersion.yaml,
-            by: asking.theirs.currentVersion.createdBy?.name ?? null,
-          }}
-          basedOn={base.number ?? 0}
-          onSaveOnTop={() =>
-            save(`On top of version ${asking.theirs.currentVersion.number}`, asking.theirs.currentVersion.number)
-          }
-          onReload={() => takeTheirs(asking.theirs)}
-          onClose={() => setAsking(null)}
-        />
-      ) : null}
-      <Tried asking={asking} steps={steps} packs={packs} pipelineId={exampleId} onClose={() => setAsking(null)} />
+                : typeof at === "number"
+                  ? humanise(steps[at]?.id ?? "")
+                  : humanise(steps.at(-1)?.id ?? "")
+            }
+            onClose={() => setAsking(null)}
+            onPick={(pack) => {
+              const behind = typeof at === "number" ? at : steps.length - 1;
+              const id = freeId(
+                pack.name.split(".").at(-1) ?? pack.name,
+                steps.map((step) => step.id),
+              );
+              const major = pack.version.split(".")[0] ?? "";
+              change(
+                addStep(text, behind, { id, pack: pack.name, ...(major === "" ? {} : { version: major }), input: {} }),
+              );
+              setChosen(behind + 1);
+              setAsking(null);
+            }}
+          />
+        ) : null}
+        {asking?.kind === "save" ? (
+          <SaveDialog
+            isNew={pipeline === null}
+            before={
+              base.number !== null
+                ? { text: base.text, name: `version ${base.number}` }
+                : source === null
+                  ? null
+                  : { text: source.currentVersion.yaml, name: source.name }
+            }
+            text={text}
+            errors={errors}
+            onSave={(note) => save(note)}
+            onClose={() => setAsking(null)}
+          />
+        ) : null}
+        {asking?.kind === "conflict" ? (
+          <ConflictDialog
+            mine={text}
+            theirs={{
+              number: asking.theirs.currentVersion.number,
+              yaml: asking.theirs.currentVersion.yaml,
+              by: asking.theirs.currentVersion.createdBy?.name ?? null,
+            }}
+            basedOn={base.number ?? 0}
+            onSaveOnTop={() =>
+              save(`On top of version ${asking.theirs.currentVersion.number}`, asking.theirs.currentVersion.number)
+            }
+            onReload={() => takeTheirs(asking.theirs)}
+            onClose={() => setAsking(null)}
+          />
+        ) : null}
+        <Tried asking={asking} steps={steps} packs={packs} pipelineId={exampleId} onClose={() => setAsking(null)} />
+      </Suspense>
     </Page>
   );
 }

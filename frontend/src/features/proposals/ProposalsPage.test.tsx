@@ -98,6 +98,10 @@ test("a long request is shortened where it names its proposal", async () => {
   const row = await screen.findByRole("listitem", { name: /^Proposal for water .{1,200}…$/ });
   const sing = await item("custom.sing");
   expect(sing.getByText(/^Saved from the request “water .{1,200}…”\.$/)).toBeVisible();
+  for (const each of [within(row), sing]) {
+    await userEvent.click(each.getByText("The whole request"));
+    expect(each.getByText(request, { selector: "details p" })).toBeVisible();
+  }
   await userEvent.click(within(row).getByRole("button", { name: "Delete…" }));
   expect(await screen.findByText(/for “water .{1,200}…”\. You cannot undo this\./)).toBeVisible();
 });

@@ -100,10 +100,21 @@ function UnreadableRow({ proposal, onDelete }: { proposal: Proposal; onDelete: (
       <p className="max-w-reading text-dense text-soft">
         Another release of Packline saved this proposal, and this one cannot read it. Delete it and ask again.
       </p>
+      <WholeRequest text={userIntent} />
       <Button kind="danger" className="mt-2" onClick={onDelete}>
         Delete…
       </Button>
     </li>
+  );
+}
+
+/** A request of which the row shows only the beginning. */
+function WholeRequest({ text }: { text: string }): ReactNode {
+  return text.length <= EXCERPT ? null : (
+    <details>
+      <summary className="link w-fit text-dense">The whole request</summary>
+      <p className="mt-1 max-w-reading text-dense wrap-anywhere whitespace-pre-wrap">{text}</p>
+    </details>
   );
 }
 
@@ -129,6 +140,7 @@ function Row({ proposal, onDelete }: { proposal: ReadableProposal; onDelete: () 
       <p className="max-w-reading text-dense text-soft wrap-anywhere">
         Saved from the request “{excerpt(userIntent, EXCERPT)}”.
       </p>
+      <WholeRequest text={userIntent} />
       <div className="mt-2 flex flex-wrap items-center gap-2">
         {proposed.action === "DRAFT_PIPELINE" ? (
           <ButtonLink to="/pipelines/new" search={outlineOf(proposed)}>

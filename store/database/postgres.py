@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import structlog
 from sqlalchemy import event, exc
 from sqlalchemy.ext.asyncio import create_async_engine
-from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from store.database.dialects import NO_PARAMETERS, Sql, libpq_url, row_maker
 from store.database.errors import StoreClosedError, StoreError
@@ -31,6 +30,7 @@ from store.database.postgres_writer import (
     is_dead,
     store_error,
 )
+from store.database.reads import Reads
 from store.database.schema import ensure_postgres_schema
 from store.database.wakes import Wakes
 
@@ -87,16 +87,15 @@ class PostgresStore:
         self.wakes = Wakes(self.listening)
         self._writer = PostgresWriter(libpq_url(url), connections.write, observe_commit)
         self._read_connections = connections.read
-        self._reads = _reading_engine(url, connections.read)
+        self._readers = _reading_engine(url, connections.read)
+        self._reads = Reads()
         self._running: set[asyncio.Task[Any]] = set()
         self._closed = False
 
     @property
     def reading(self) -> int:
         """Reads under way; see `store.database.engine.Store`."""
-        pool = self._reads.sync_engine.pool
-        assert isinstance(pool, AsyncAdaptedQueuePool)
-        return pool.checkedout()
+        return self._reads.count
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a unit in a transaction; see `store.database.engine.Store.write`."""
@@ -128,12 +127,14 @@ class PostgresStore:
         self, statement: Executable, parameters: Mapping[str, object] | None = None
     ) -> Result[*tuple[Any, ...]]:
         """Read all rows of a statement; see `store.database.engine.Store.read`."""
-        return await self._read(lambda connection: connection.execute(statement, parameters))
+        with self._reads.one():
+            return await self._read(lambda connection: connection.execute(statement, parameters))
 
     async def rows(self, statement: Sql, parameters: Parameters = NO_PARAMETERS, *, few: bool = False) -> list[Row]:
         """Run one short read; see `store.database.engine.Store.rows`."""
         values = dict(parameters)
-        found = await self._read(lambda connection: connection.exec_driver_sql(statement.postgresql, values))
+        with self._reads.one():
+            found = await self._read(lambda connection: connection.exec_driver_sql(statement.postgresql, values))
         make = row_maker(tuple(found.keys()))
         return [*map(make, found)]
 
@@ -141,12 +142,10 @@ class PostgresStore:
         self, run: Callable[[AsyncConnection], Awaitable[CursorResult[*tuple[Any, ...]]]]
     ) -> Result[*tuple[Any, ...]]:
         """Run a read-only statement; if the connection is lost, run it again on another one."""
-        if self._closed:
-            raise StoreClosedError("The store is closed: the server is shutting down.")
         async for last in _tries():
             is_connected = False
             try:
-                async with self._reads.connect() as connection:
+                async with self._readers.connect() as connection:
                     is_connected = True
                     return (await run(connection)).freeze()()
             except exc.TimeoutError as error:
@@ -170,7 +169,8 @@ class PostgresStore:
             await asyncio.wait(self._running)
         await self.wakes.stop()
         await self._writer.close()
-        await self._reads.dispose()
+        await self._reads.end()
+        await self._readers.dispose()
 
     async def _write(self, unit: Callable[[Connection], T]) -> T:
         async for last in _tries():

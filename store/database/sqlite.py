@@ -7,7 +7,7 @@ import fcntl
 import socket
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import aiosqlite
@@ -16,13 +16,14 @@ from sqlalchemy import create_engine, event
 
 from store.database.dialects import NO_PARAMETERS
 from store.database.errors import DataFolderInUseError, StoreClosedError
+from store.database.reads import Reads
 from store.database.schema import ensure_sqlite_schema
 from store.database.sqlite_connection import SQLiteConnection, named_rows, result_code, store_error
 from store.database.sqlite_writer import SQLiteWriter
 from store.database.wakes import Wakes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from io import TextIOWrapper
     from pathlib import Path
 
@@ -39,8 +40,6 @@ log = structlog.get_logger(__name__)
 
 #: Threads that read, each with its own connection; more reads wait their turn.
 READERS = 8
-#: How long `close` waits for running reads, which would never return once their connection is closed.
-LAST_READS_SECONDS = 10.0
 
 #: PRAGMAs of read-only connections.
 _READ_PRAGMAS = ("query_only=ON", "busy_timeout=5000", "cache_size=-8000")
@@ -64,15 +63,13 @@ class SQLiteStore:
         self._loop_connection: sqlite3.Connection | None = None
         self._thread_connection: aiosqlite.Connection | None = None
         self._opening: asyncio.Task[aiosqlite.Connection] | None = None
-        self._reading = 0
-        self._no_reads = asyncio.Event()
-        self._no_reads.set()
+        self._reads = Reads()
         self._closed = False
 
     @property
     def reading(self) -> int:
         """Reads under way; see `store.database.engine.Store`."""
-        return self._reading
+        return self._reads.count
 
     async def start(self) -> None:
         self._writer.start()
@@ -98,7 +95,7 @@ class SQLiteStore:
                 raw.execute("BEGIN")
                 return unit(SQLiteConnection(raw), *args, **kwargs)
 
-        with self._under_way():
+        with self._reads.one():
             try:
                 return await asyncio.get_running_loop().run_in_executor(self._threads, look)
             except sqlite3.Error as error:
@@ -113,7 +110,7 @@ class SQLiteStore:
             with self._readers.connect() as connection:
                 return connection.execute(statement, parameters).freeze()()
 
-        with self._under_way():
+        with self._reads.one():
             return await asyncio.get_running_loop().run_in_executor(self._threads, look)
 
     async def rows(self, statement: Sql, parameters: Parameters = NO_PARAMETERS, *, few: bool = False) -> list[Row]:
@@ -136,27 +133,13 @@ class SQLiteStore:
             except sqlite3.Error as error:
                 if result_code(error) != sqlite3.SQLITE_BUSY:
                     raise store_error(error) from error
-        with self._under_way():
+        with self._reads.one():
             try:
                 raw = self._thread_connection or await self._open_thread_connection()
                 rows = await raw.execute_fetchall(statement.sqlite, statement.bound(parameters))
             except sqlite3.Error as error:
                 raise store_error(error) from error
             return named_rows([*rows])
-
-    @contextmanager
-    def _under_way(self) -> Iterator[None]:
-        """Count a running read, for which `close` waits."""
-        if self._closed:
-            raise StoreClosedError("The store is closed: the server is shutting down.")
-        self._reading += 1
-        self._no_reads.clear()
-        try:
-            yield
-        finally:
-            self._reading -= 1
-            if self._reading == 0:
-                self._no_reads.set()
 
     def _open_loop_connection(self) -> sqlite3.Connection:
         """Open the connection of reads with `few`."""
@@ -202,11 +185,7 @@ class SQLiteStore:
         self._closed = True
         await self._writer.stop()
         await self.wakes.stop()
-        try:
-            async with asyncio.timeout(LAST_READS_SECONDS):
-                await self._no_reads.wait()
-        except TimeoutError:
-            log.warning("reads were interrupted because the store closed", count=self._reading)
+        await self._reads.end()
         self._threads.shutdown(wait=False)
         if self._loop_connection is not None:
             self._loop_connection.close()

@@ -197,6 +197,19 @@ async def test_close_finishes_what_was_accepted_and_refuses_more(store: Store):
     await store.close()
 
 
+async def test_close_finishes_the_reads_under_way_and_leaves_no_connection_open(store: Store):
+    pending = [asyncio.create_task(store.read(text("SELECT 1"))) for _ in range(10)]
+    pending += [asyncio.create_task(store.read(text("SELECT 1"))) for _ in range(3)]
+    await asyncio.sleep(0)
+    for each in pending[10:]:
+        each.cancel()
+    await store.close()
+    assert [(await each).all() for each in pending[:10]] == [[(1,)]] * 10
+    assert all(each.cancelled() for each in pending[10:])
+    del pending, each
+    gc.collect()  # a connection that was not closed says so, which fails this test
+
+
 async def test_reads_under_way_are_counted(store: Store):
     reads = [asyncio.create_task(ids(store)) for _ in range(20)]
     most = 0

@@ -107,7 +107,7 @@ async def test_a_restart_of_the_database_is_not_noticed_however_many_connections
 ):
     opened, _ = pair
     async with AsyncExitStack() as stack:
-        readers = [await stack.enter_async_context(opened._reads.connect()) for _ in range(5)]
+        readers = [await stack.enter_async_context(opened._readers.connect()) for _ in range(5)]
         pids = [(await reader.exec_driver_sql("SELECT pg_backend_pid()")).scalar_one() for reader in readers]
     together = Barrier(5)  # so that each has a connection of its own
 

@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 TOOLS = Path(__file__).parents[1] / "support" / "mcp_tool_server.py"
-#: What a server notes by itself at any time: when a token, caller or credential was last used, and that it still works.
-_NOTED = {"last_used_at", "last_seen_at", "lease_until", "seen_at"}
+#: What a server notes by itself at any time: when a token, caller or credential was last used, that it still works, and
+#: what the programs it found by now let it offer.
+_NOTED = {"last_used_at", "last_seen_at", "lease_until", "seen_at", "offers"}
 _TAKE_AUDIT_AWAY = Sql("ALTER TABLE audit RENAME TO audit_taken_away")
 _BRING_AUDIT_BACK = Sql("ALTER TABLE audit_taken_away RENAME TO audit")
 

@@ -179,7 +179,7 @@ class OwnServer:
 def _database(template: str) -> Iterator[str]:
     name = f"packline_test_{os.getpid()}_{next(_numbers)}"
     with psycopg.connect(server_url(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy".encode())
     try:
         yield named(server_url(), name)
     finally:

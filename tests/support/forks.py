@@ -253,7 +253,10 @@ def _wait_for_command(connection: socket.socket) -> dict[str, Any]:
 
     def report(*_: object) -> None:
         while children:
-            pid, status = os.waitpid(-1, os.WNOHANG)
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:  # this interrupts itself, and the later call took the last
+                return
             if pid == 0:
                 return
             reports = children.pop(pid)

@@ -14,7 +14,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop check fast-tests static-checks lint imports test test-python sweeps test-llm fix bench bench-peers soak deployment lock sdl \
+.PHONY: help run stop check fast-tests static-checks lint style types imports test test-python sweeps test-llm fix bench bench-peers soak deployment lock sdl \
 	docs wheel ui ui-check runtime-check clean python runtime dev tools
 
 help: ## list the commands
@@ -35,15 +35,18 @@ check: ## linters, types, import rules and the fast tests: of what lies below th
 fast-tests: dev
 	$(PYTEST) -q -m "not slow and not browser and not sweep" tests/catalog tests/runner tests/store tests/test_layout.py
 
-lint: dev
+lint: style types imports
+
+style: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: dev
 	$(BIN)/mypy $(PACKAGES)
 	$(BIN)/mypy --explicit-package-bases builtins
 	$(BIN)/mypy $(SCRIPTS) tests/bench
-	$(MAKE) --no-print-directory imports
 
-imports:
+imports: dev
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache --config importlinter-rooms.ini
 

@@ -21,7 +21,7 @@ LAST_READS_SECONDS = 10.0
 
 
 class Reads:
-    """Counts reads."""
+    """Counts the reads of one store, until they are ended for good."""
 
     def __init__(self) -> None:
         self.count = 0

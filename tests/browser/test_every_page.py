@@ -210,15 +210,13 @@ async def test_a_page_whose_query_fails_has_a_heading(
     furnished: tuple[Product, dict[str, str]], chosen: tuple[str, ...] | None
 ) -> None:
     it, at = furnished
-    without: list[str] = []
     async with browsing(it) as tab:
         await tab.page.route("**/graphql", _refuse)
-        for name, path in among(at, chosen and (*chosen, "pipeline", "pack", "trigger", "versions")).items():
+        for path in among(at, chosen and (*chosen, "pipeline", "pack", "trigger", "versions")).values():
             await tab.visit(path)
             await tab.settles()
-            if await tab.page.get_by_role("heading", level=1).count() != 1:
-                without.append(name)
-    assert without == []
+            # On a busy machine the part of a page may have come and not have begun.
+            await tab.page.get_by_role("heading", level=1).wait_for()  # fails if there are two
 
 
 @PAGES

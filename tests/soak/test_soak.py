@@ -41,7 +41,6 @@ async def test_a_short_soak_finds_nothing(tmp_path: Path, database: str, workers
 
 @pytest.mark.slow
 @pytest.mark.postgres
-@pytest.mark.sweep
 async def test_two_servers_killed_at_random_miss_and_repeat_no_instant(tmp_path: Path):
     """For ten minutes: `python -m tests.soak --database postgresql --callers 0 --kill-only`."""
     faults = {"between_faults": (0.5, 2.0), "kinds": ("kill",)}
